@@ -184,6 +184,13 @@ class TestSession:
         await office.lists.join(carol, "#backend")
         assert await said(office, carol, session) == (["before"] if history else [])
         assert [thread.unread for thread in (await office.inbox(carol)).items] == ([0] if history else [])
+        (before,) = (await office.history(alice, session, peek=True)).lines
+        if history:
+            proof = await office.status(carol, before.message.id)
+            assert (proof.message, proof.standings, proof.counts) == (before.message, (), None)
+        else:
+            with pytest.raises(NoSuchMessage):
+                await office.status(carol, before.message.id)
         await write(office, alice, "#backend", "after")
         assert await said(office, carol, session) == ["before", "after"][not history :]
 

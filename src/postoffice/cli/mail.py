@@ -129,6 +129,8 @@ def _status(console: "Console", answer: Any) -> None:
         (s["recipient"], _state(s), s["attempts"], _rung(s), ago(s["settled_at"]), s["reason"] or _ledger(s)) for s in answer["standings"]
     ]
     table(console, ("to", "state", "tries", "rung", "settled", "why"), rows, "It was kept as a note and not sent to anybody.")
+    if "counts" in answer:
+        say(console, f"All on the list: {', '.join(f'{number} {state}' for state, number in sorted(answer['counts'].items()))}.")
 
 
 def _rung(standing: Any) -> str:

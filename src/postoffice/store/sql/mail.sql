@@ -25,7 +25,10 @@ d.deliver_at, d.expires_at
 
 -- part: reader
 (CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through})
- OR EXISTS (SELECT 1 FROM role_takes t WHERE t.message_id = m.id AND t.agent = :reader))
+ OR EXISTS (SELECT 1 FROM role_takes t WHERE t.message_id = m.id AND t.agent = :reader)
+ OR EXISTS (SELECT 1 FROM list_letters n JOIN list_members r ON r.list_id = n.list_id AND r.agent = :reader AND r.place <> 'invited'
+            WHERE n.message_id = m.id AND NOT n.canceled AND n.number >= r.begins AND (r.ends IS NULL OR n.number <= r.ends)
+              AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader)))
 
 -- name: message_by_id
 SELECT m.body FROM messages m WHERE m.id = :id AND {reader};

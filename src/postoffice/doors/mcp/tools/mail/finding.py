@@ -35,6 +35,8 @@ class Placed(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
     """A message, and its standing with each recipient that the reader may know of."""
 
     standings: tuple[Standing, ...]
+    counts: dict[str, int] | None
+    """Of a letter to a list: with how many of its members it stands how."""
     mine: bool
     """Whether the reader wrote it."""
     task_state: TaskState | None
@@ -85,6 +87,8 @@ def _summary(item: Placed) -> str:
     """Its standing in few words."""
     if not item.mine:
         return f"you got it: {_yours(item.standings[0])}" if item.standings else "you got it"
+    if item.counts is not None:
+        return f"you sent it: read by {item.counts.get(State.ACKED, 0)} of {sum(item.counts.values())}"
     if len(item.standings) == 1:
         (one,) = item.standings
         return f"you sent it to {one.recipient}: {theirs(one)}"
@@ -100,6 +104,8 @@ def _at_length(marks: Fence, item: Placed) -> list[str]:
             lines.append(f"{one.recipient}: {theirs(one)}.")
         if one.reason and one.reason not in (ANSWERED, CANCELED, EXPIRED):
             lines.append(marks.words(one.recipient, one.reason))
+    if item.mine and item.counts is not None and (hidden := sum(item.counts.values()) - len(item.standings)) > 0:
+        lines.append(f"And {hidden} more members.")
     if item.task_said and item.standings:
         by = item.sender if item.task_state is TaskState.CANCELED else item.standings[0].recipient
         lines.append(marks.clipped(by, item.task_said, _FOUND_TOKENS))
@@ -166,12 +172,12 @@ async def _one(request: McpRequest, me: Caller, ref: str) -> Found:
 
 
 async def _found(request: McpRequest, me: Caller, proofs: list[Proof], *, more: bool = False, only: bool = False, part: int = 1) -> Found:
-    placed = tuple([await _placed(request, me, proof.message, proof.standings) for proof in proofs if proof.message is not None])
+    placed = tuple([await _placed(request, me, proof.message, proof) for proof in proofs if proof.message is not None])
     ids = [*(item.id for item in placed), *(item.reply_to for item in placed)]
     return Found(hits=Hits(messages=placed, more=more), short=await shorten(request, me, ids), only=only, part=part)
 
 
-async def _placed(request: McpRequest, me: Caller, message: Message, standings: tuple[Standing, ...]) -> Placed:
+async def _placed(request: McpRequest, me: Caller, message: Message, proof: Proof) -> Placed:
     task_state = task_said = None
     if message.type == TASK:
         with suppress(MailError):  # the message went to several, or never became a task
@@ -179,7 +185,7 @@ async def _placed(request: McpRequest, me: Caller, message: Message, standings: 
             task_state, task_said = task.state, task.steps[-1].text if task.steps else None
     shown = msgspec.structs.asdict(letter(message))
     mine = folded(message.sender) == folded(me.name)
-    return Placed(**shown, standings=standings, mine=mine, task_state=task_state, task_said=task_said)
+    return Placed(**shown, standings=proof.standings, counts=proof.counts, mine=mine, task_state=task_state, task_said=task_said)
 
 
 VERBS = (Verb(mail.FIND, find, Found),)

@@ -131,6 +131,17 @@ class TestCarried:
         with pytest.raises(NoSuchAttachment):
             await post(office, bob, "alice", brought)
 
+    async def test_of_a_role_whoever_took_the_letter_fetches_and_sends_it_on(self, office: PostOffice) -> None:
+        alice, bob, carol = await people(office, "alice", "bob", "carol")
+        await office.roles.make(alice, "role:reviewer", ("bob", "carol"))
+        brought = await bring(office, alice)
+        await post(office, alice, "role:reviewer", brought)
+        assert [one.message.attachments for one in (await office.receive(bob, 1)).leased] == [(brought,)]
+        assert await fetched(office, bob, brought.digest) == DATA
+        assert await refused(office, carol, brought.digest)
+        await post(office, bob, "carol", brought)
+        assert await fetched(office, carol, brought.digest) == DATA
+
     async def test_a_result_of_a_task_carries_some(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         task = (await ask(office, alice, "bob")).message_id

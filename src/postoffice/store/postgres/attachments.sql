@@ -11,6 +11,8 @@ CROSS JOIN LATERAL (
   SELECT h.name, h.type, 1 AS held FROM attachment_holdings h WHERE h.digest = k.digest AND h.agent = k.agent
   UNION ALL SELECT a.name, a.type, 0 FROM attachments a
   JOIN deliveries d ON d.message_id = a.message_id AND d.mailbox = k.agent AND {let_through} WHERE a.digest = k.digest
+  UNION ALL SELECT a.name, a.type, 0 FROM attachments a
+  JOIN role_takes t ON t.message_id = a.message_id AND t.agent = k.agent WHERE a.digest = k.digest
   LIMIT 1) AS f;
 
 -- name: kept_bytes

@@ -1,10 +1,12 @@
 -- Attachments, the same on both engines.
 
 -- part: of_letters
--- The letters with these bytes that somebody sent, or has got.
+-- The letters with these bytes that somebody sent, or has got, also as the one who took them for a role.
 SELECT a.name, a.type, a.message_id FROM attachments a WHERE a.digest = :digest AND a.sender = :agent
 UNION ALL SELECT a.name, a.type, a.message_id FROM attachments a
 JOIN deliveries d ON d.message_id = a.message_id AND d.mailbox = :agent AND {let_through} WHERE a.digest = :digest
+UNION ALL SELECT a.name, a.type, a.message_id FROM attachments a
+JOIN role_takes t ON t.message_id = a.message_id AND t.agent = :agent WHERE a.digest = :digest
 
 -- name: fetchable
 -- What somebody may fetch: what they brought here or sent, what was sent to them, and for the owner what any letter carries.

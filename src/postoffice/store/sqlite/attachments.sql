@@ -9,6 +9,7 @@ FROM attachment_blobs b WHERE b.digest = ?1;
 SELECT h.name, h.type, 1 FROM attachment_holdings h WHERE h.digest = ?1 AND h.agent = ?2
 UNION ALL SELECT a.name, a.type, 0 FROM attachments a
 JOIN deliveries d ON d.message_id = a.message_id AND d.mailbox = ?2 AND {let_through} WHERE a.digest = ?1
+UNION ALL SELECT a.name, a.type, 0 FROM attachments a JOIN role_takes t ON t.message_id = a.message_id AND t.agent = ?2 WHERE a.digest = ?1
 LIMIT 1;
 
 -- name: kept_bytes

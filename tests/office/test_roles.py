@@ -344,3 +344,36 @@ class TestHands:
         hand = await office.in_hand(alice)
         await office.ack(alice, hand[0].leased.message.id)
         assert await taken(office, alice) == ["pay 1"]
+
+    @pytest.mark.parametrize("wanted", [{"max_in_hand": 1}, {"in_order": True}])
+    async def test_a_lease_that_ran_out_does_not_go_on_beside_what_was_taken_since(
+        self, office: PostOffice, engine: Engine, wanted: dict[str, Any]
+    ) -> None:
+        sender, alice = await people(office, "sender", "alice")
+        await office.update_card(alice, wanted)
+        late = await write(office, sender, "alice", "1")
+        await take(office, alice)
+        await engine.advance(LEASE)
+        await office.upkeep.tick()
+        await write(office, sender, "alice", "2", priority=1)
+        assert await taken(office, alice) == ["2"]
+        with pytest.raises(LeaseLost):
+            await office.extend(alice, late.message_id)
+
+    async def test_who_has_left_a_role_does_not_take_its_letters_up_again(self, office: PostOffice) -> None:
+        sender, alice, _ = await reviewers(office, "alice", "bob")
+        sent = await write(office, sender, ROLE)
+        await take(office, alice)
+        await office.roles.change(alice, ROLE, remove=["alice"])
+        with pytest.raises(LeaseLost):
+            await office.extend(alice, sent.message_id)
+
+    async def test_who_goes_on_with_what_ran_out_has_its_session_again(self, office: PostOffice, engine: Engine) -> None:
+        sender, alice, bob = await reviewers(office, "alice", "bob")
+        first, second = [await write(office, sender, ROLE, n, subject="pay") for n in ("1", "2")]
+        await take(office, alice)
+        await engine.advance(LEASE)
+        await office.upkeep.tick()
+        await office.extend(alice, first.message_id)
+        assert await taken(office, bob) == []
+        assert [one.message.id for one in (await office.receive(alice)).leased] == [second.message_id]

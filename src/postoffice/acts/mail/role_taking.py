@@ -31,8 +31,9 @@ class TakeFromRole(TakeAndSettle):
         waiting = desk.pools.get(self.mailbox, {}).values()
         returned = (row for row in desk.due if row.mailbox == self.mailbox)
         needs.role_sessions.update(row.session_id for row in (*waiting, *returned) if row.session_id is not None)
-        named = (row for one in self.settlements for row in mail_under(desk, one.ref, self.mailbox))
+        named = [row for one in self.settlements for row in mail_under(desk, one.ref, self.mailbox)]
         needs.takes.update((row.message_id, row.mailbox) for row in named)
+        needs.role_sessions.update(row.session_id for row in named if row.session_id is not None)
 
     def undo(self, outcome: object) -> "TakeFromRole | None":
         back = super().undo(outcome)
@@ -44,10 +45,16 @@ class TakeFromRole(TakeAndSettle):
         return super()._same(desk, row, token) and (token is not None or (take is not None and take.agent == self.taker))
 
     def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
-        role, box = role_row(desk, self.mailbox), desk.boxes[self.taker]
-        if role is None or not role.has(self.taker, box.card) or box.is_paused(desk.now):
+        if not self._is_in_it(desk) or desk.boxes[self.taker].is_paused(desk.now):
             return ()
         return super()._take(desk, wish)
+
+    def _is_in_it(self, desk: Desk) -> bool:
+        role = role_row(desk, self.mailbox)
+        return role is not None and role.has(self.taker, desk.boxes[self.taker].card)
+
+    def _may_have_again(self, desk: Desk, row: DeliveryRow) -> bool:
+        return self._is_in_it(desk) and self._may_take(desk, row) and super()._may_have_again(desk, row)
 
     def _may_take(self, desk: Desk, row: DeliveryRow) -> bool:
         """Whether its session is nobody's, or this agent's."""

@@ -80,6 +80,8 @@ class TakeAndSettle(Act[Collected]):
                 ask_codes(needs, settlement.reason or "", [row.sender])
                 if isinstance(settlement, Refuse):
                     needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
+            elif isinstance(settlement, Extend):
+                self._ask_for_hands(needs, desk, settlement.ref)
         if self.window is not None:
             needs.holders.add(self.window)
             refs = {settlement.ref for settlement in self._meant_by(desk) if settlement.token is None}
@@ -123,7 +125,11 @@ class TakeAndSettle(Act[Collected]):
         if row is None:
             box = desk.boxes.get(self.mailbox)  # there is none where nobody of that name has come yet
             raise NoSuchMessage(name=self.mailbox if box is None else box.name, ref=settlement.ref)
-        if self._holds(desk, row, settlement.token) and not (row.put_off and not isinstance(settlement, _ENDING)):
+        late = isinstance(settlement, Extend) and row.state == State.PENDING
+        refused = (row.put_off and not isinstance(settlement, _ENDING)) or (late and not self._may_have_again(desk, row))
+        if self._holds(desk, row, settlement.token) and not refused:
+            if late:
+                self._taken(desk, row)
             _apply(desk, row, settlement)
         elif not self._repeats(desk, row, settlement):
             raise LeaseLost(ref=settlement.ref)
@@ -148,6 +154,25 @@ class TakeAndSettle(Act[Collected]):
     def _window(self, desk: Desk) -> str | None:
         """The window that the call comes from, if it is open and its agent's."""
         return self.window if desk.holders.get(self.window or "") == self.taker else None
+
+    def _ask_for_hands(self, needs: Needs, desk: Desk, ref: str) -> None:
+        """Have what is in hand of a session of which something may come into a hand again, where one at a time may be."""
+        box = desk.boxes.get(self.mailbox)
+        for row in mail_under(desk, ref, self.mailbox) if box is not None and box.card.in_order else ():
+            if row.state == State.PENDING and row.session_id is not None:
+                needs.extra[f"leased_in_session:{row.mailbox}:{row.session_id}"] = (row.mailbox, row.session_id)
+
+    def _may_have_again(self, desk: Desk, row: DeliveryRow) -> bool:
+        """Whether what ran out may be in hand again. Others may have taken as much meanwhile as may be."""
+        box = desk.boxes[self.mailbox]
+        if not box.hands_free:
+            return False
+        if not box.card.in_order or row.session_id is None:
+            return True
+        of_it = desk.extra.get(f"leased_in_session:{row.mailbox}:{row.session_id}", ())
+        elsewhere = [id for (id,) in of_it if (id, row.mailbox) not in desk.mail]
+        here = (one for one in desk.mail.values() if (one.mailbox, one.session_id) == (row.mailbox, row.session_id))
+        return not elsewhere and not any(one.state == State.LEASED for one in here)
 
     def _repeats(self, desk: Desk, row: DeliveryRow, settlement: Settlement) -> bool:
         """Whether the same holder has settled it the same way before: then it hears the same answer."""
@@ -269,4 +294,6 @@ def _extend(desk: Desk, row: DeliveryRow, visible_for: timedelta, *, shorten: bo
     """Keep it for so long from now. If the lease ran out and nobody took it since, its last holder has it again."""
     if not shorten and row.state == State.LEASED and (row.due_at is None or row.due_at >= desk.now + micros(visible_for)):
         return
+    if row.session_id is not None:
+        desk.busy.add((row.mailbox, row.session_id))
     move(desk, row, State.LEASED, due_in=visible_for)

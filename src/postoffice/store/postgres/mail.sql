@@ -170,6 +170,11 @@ SELECT d.mailbox, CAST(d.session_id AS text) FROM unnest($1::text[], $2::uuid[])
 JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d.state = 'leased'
 WHERE d.due_at IS NULL OR d.due_at > office_now();
 
+-- name: leased_in_session
+-- Also what ran out and nobody has returned yet.
+SELECT CAST(d.message_id AS text) FROM unnest($1::text[], $2::uuid[]) AS k (mailbox, session_id)
+JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d.state = 'leased';
+
 -- name: dedupe
 SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer, d.at
 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)

@@ -141,6 +141,10 @@ ORDER BY d.priority, d.number LIMIT ?2;
 SELECT mailbox, session_id FROM deliveries
 WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL OR due_at > office_now());
 
+-- name: leased_in_session
+-- Also what ran out and nobody has returned yet.
+SELECT message_id FROM deliveries WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased';
+
 -- name: dedupe
 SELECT sender, addressee, client_id, fingerprint, answer, at FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;
 

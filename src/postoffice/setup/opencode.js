@@ -1,3 +1,18 @@
+// A window that resumes a session has it without any event, and only the words it was started with name it. A fork is a session of its own.
+async function resumed(client, directory) {
+  const words = readFileSync(`/proc/${process.pid}/cmdline`, "utf8").split("\0")
+  if (words.some((word) => /^--(cloud-)?fork$/.test(word))) return null
+  const at = words.findIndex((word) => /^(-s|--session)(=|$)/.test(word))
+  if (at > 0) return words[at].includes("=") ? words[at].slice(words[at].indexOf("=") + 1) : words[at + 1]
+  return words.includes("-c") || words.includes("--continue") ? latest(client, directory) : null
+}
+
+async function latest(client, directory) {
+  const listed = await client.session.list()
+  const own = (listed.data ?? []).filter((one) => !one.parentID && one.directory === directory)
+  return own.sort((one, other) => other.time.updated - one.time.updated)[0]?.id
+}
+
 export const Postoffice = async ({ client, directory }) => {
   let session = null
   let last = {}
@@ -20,7 +35,11 @@ export const Postoffice = async ({ client, directory }) => {
     await client.session.promptAsync({ path: { id: session }, body: { ...last, parts: [{ type: "text", text }] } })
   }
 
-  line.hold()
+  // A session that is known from the beginning gets its own name back; else the window would first take the folder's next.
+  resumed(client, directory)
+    .then((id) => (session ??= id ?? null))
+    .catch(() => {})
+    .finally(line.hold)
 
   return {
     event: async ({ event }) => {

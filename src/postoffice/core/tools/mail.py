@@ -59,7 +59,7 @@ class Get(Arguments, frozen=True, kw_only=True):
 
     wait_seconds: Annotated[int, from_least(0, "wait_most", "Waits so long for mail.", unit=timedelta(seconds=1))] = 0
     answer_to: Annotated[str, says("Id of mail you sent: only its answer.")] | None = None
-    limit: Annotated[_Limit, says("Messages at most.")] = MAIL_LIMIT
+    limit: Annotated[_Limit, says("At most.")] = MAIL_LIMIT
     agent_id: Me | None = None
 
 
@@ -108,7 +108,7 @@ DONE = Tool(
     name="mail_done",
     title="Mail is done",
     arguments=Done,
-    description="Says that mail is handled (its sender sees it as read), puts it off, or refuses it.",
+    description="Ends mail (its sender sees it as read), puts it off, or refuses it.",
     brief=True,
     repeatable=True,
 )

@@ -258,7 +258,7 @@ def test_two_windows_in_one_folder_have_a_name_and_mail_each_and_again_after_a_r
                 _reaches(bench, name)
 
 
-_RESUMING = {"codex": "resume {}", "copilot": "--resume={}", "qwen": "--resume {}", "opencode": "--session {}"}
+_RESUMING = {"codex": "resume {}", "copilot": "--resume={}", "qwen": "--resume {}", "opencode": "--session {}", "kilo": "--session={}"}
 
 
 @pytest.mark.parametrize("client", list(_RESUMING))

@@ -18,7 +18,10 @@ SECRET = "the launch code is 0000"
 def ask_claude(person: Person, model: FakeModel, prompt: str) -> dict[str, Any]:
     tools = ",".join(f"mcp__mail__{tool}" for tool in TOOLSETS["mail"])
     words = ("claude", "-p", prompt, "--allowedTools", tools, "--output-format", "json")
-    answer: dict[str, Any] = json.loads(run_client(person, *words, ANTHROPIC_BASE_URL=model.address, ANTHROPIC_API_KEY="none").stdout)
+    # Else its only turn begins without our tools where the machine is too busy to start their server in time.
+    patient = {"CLAUDE_CODE_MCP_STARTUP_WAIT_MS": "30000"}
+    done = run_client(person, *words, ANTHROPIC_BASE_URL=model.address, ANTHROPIC_API_KEY="none", **patient)
+    answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
 

@@ -126,9 +126,11 @@ class TestStreams:
         assert all(json.loads(line) for line in done.stdout.splitlines())
         assert bool(done.stdout) == (code == 0)
 
-    def test_a_file_that_is_no_text(self, home: Home) -> None:
+    def test_input_that_is_no_text(self, home: Home) -> None:
         (home.folder / "picture").write_bytes(b"\x89PNG\xff")
-        assert "--file" in home.refused(65, "send", "--to", "bob", "--file", "picture", "--as", "alice")
+        done = self.shell(home, "$P send --to bob --as alice < picture")
+        assert (done.returncode, done.stdout) == (65, "")
+        assert "not text in UTF-8" in done.stderr
 
     @pytest.mark.parametrize("words", [["send", "--to", "bob", "--as", "alice"], ["login", "--as", "nobody-yet"]])
     async def test_one_interrupt_while_its_input_is_read(self, home: Home, words: list[str]) -> None:

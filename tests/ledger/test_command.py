@@ -187,7 +187,7 @@ def test_wrong_settings_are_told_in_a_line_and_no_key_with_them(office: Server, 
     for wrong, why in (
         (b"302e0201nearly-a-key 0.0.777", "line 2 is neither"),
         (b"302e0201nearly-a-key # of quinn", "line 2 is neither"),
-        (b"\xff", "no text"),
+        (b"\xff", "not text"),
     ):
         nearly.write_bytes(right + wrong)
         told = home.refused(65, "ledger", "setup", extra={"POSTOFFICE_LEDGER_KEY_FILE": str(nearly)})

@@ -6,6 +6,7 @@ character that takes it, one at a time, and only where it changes what is seen. 
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _WORKING = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 _SPACES = "Zs"
@@ -88,6 +89,7 @@ def visible_json(raw: str) -> str:
     return raw.translate({ord(char): _in_json(char) for char in hidden}) if hidden else raw
 
 
+@lru_cache(maxsize=4096)
 def is_hidden(char: str) -> bool:
     """Whether a character is not seen, or is a space that only looks like one."""
     kind = unicodedata.category(char)

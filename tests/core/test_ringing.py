@@ -78,3 +78,19 @@ def test_a_ring_by_hand_adds_none_to_one_under_way() -> None:
     rung = Ringing().ring(["m"], 0.0)
     assert rung.ask() == rung
     assert rung.begun().ask().due(ONE, 0.1) == ("m",)
+
+
+def test_what_another_window_was_rung_for_is_not_rung_for_here_until_that_window_ends() -> None:
+    letters = [Letter("m", 3), Letter("n", 3)]
+    waits = Ringing().ring_elsewhere(["m"], "w1", 0.0).ring_elsewhere(["n"], "w2", 0.0)
+    assert waits.due(letters, 1.0) == ()
+    assert waits.left_by("w1").due(letters, 1.0) == ("m",)
+    assert waits.due(letters, 60.0) == ("m", "n")
+    assert waits.ring(["m"], 60.0).left_by("w1").rung["m"].times == 2, "by now it was rung for here"
+    assert Ringing().ring(["o"], 0.0).ring_elsewhere(["m"], "w1", 1.0).heed([Letter("o", 3)]).under_way == 0.0
+
+
+def test_a_look_that_began_before_a_ring_does_not_undo_it() -> None:
+    rung = Ringing().ring_elsewhere(["m"], "w1", 0.0)
+    assert rung.heed([], known=()).due([Letter("m", 3)], 1.0) == ()
+    assert rung.heed([], known=("m",)).due([Letter("m", 3)], 1.0) == ("m",)

@@ -48,6 +48,33 @@ async def test_a_role_is_made_staffed_taken_from_and_deleted(callers: Callers) -
     refused(await alice.get("/roles/role:"), 422, "bad_name")
 
 
+async def test_a_bell_sees_role_mail_only_where_it_asks_for_it_and_listens_as_one_of_its_staff(callers: Callers) -> None:
+    alice, bob = await callers.named("alice", "bob")
+    done(await bob.post("/agents/me/heartbeat"))
+    done(await alice.post("/roles", json={"name": ROLE, "staff": ["bob"]}), 201)
+    place = {"client": "codex", "process": 7, "started": "1", "folder": "/home/ann", "machine": "laptop", "agent": "bob"}
+    opened = done(await bob.post("/windows", json=place), 201)
+    sent = done(await alice.post("/messages/send", json={"to": ROLE, "content": "look", "subject": "pay"}), 201)["id"]
+    assert done(await bob.get("/messages/waiting")) == {"messages": [], "cursor": None}
+    looked = done(await bob.get("/messages/waiting", params={"roles": "true"}))
+    assert (looked["messages"], [(one["role"], [letter["id"] for letter in one["messages"]]) for one in looked["roles"]]) == (
+        [],
+        [(ROLE, [sent])],
+    )
+    assert "roles" not in done(await alice.get("/messages/waiting", params={"roles": "true"}))
+    (renewed,) = done(await bob.put("/windows", json={"windows": [{"id": opened["id"]}]}))["windows"]
+    assert renewed["roles"] == {ROLE: 1}
+    assert done(await bob.post(f"/windows/{opened['id']}/rung", json={"messages": [sent]})) == {"rung": 1}
+    assert done(await bob.post(f"/windows/{opened['id']}/turn", json={"messages": [sent]}))["state"] == "busy"
+    (stands,) = done(await alice.get(f"/messages/{sent}/status"))["standings"]
+    assert (stands["rung"]["times"], stands["rung"]["turn_at"] is None) == (1, False)
+    (event,) = done(await bob.get("/events", params={"of": ROLE}))["events"]
+    assert (event["type"], event["message_id"]) == ("new_message", sent)
+    assert done(await bob.get("/events"))["events"] == []
+    (stranger,) = await callers.named("stranger")
+    refused(await stranger.get("/events", params={"of": ROLE}), 403, "not_in_role")
+
+
 async def test_a_program_takes_from_a_role_in_order_and_answers(served: Served) -> None:
     async with Mailbox("alice", server=served.url) as alice, Mailbox("bob", server=served.url) as bob:
         await bob.call("POST", "/agents/me/heartbeat")

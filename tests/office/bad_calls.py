@@ -321,6 +321,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.waiting(s.bob, limit=0)),
         ("owner_only", lambda s: s.office.waiting(s.bob, of="alice")),
     ],
+    "waiting_in_roles": [("bad_limit", lambda s: s.office.waiting_in_roles(s.bob, limit=0))],
     "status": [
         ("no_such_message", lambda s: s.office.status(s.bob, "nonsense")),
         ("no_such_message", lambda s: s.office.status(s.bob, NO_ID)),
@@ -379,6 +380,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "news": [
         ("bad_limit", lambda s: s.office.news(s.bob, limit=0)),
         ("bad_limit", lambda s: s.office.news(s.bob, within=timedelta(seconds=241))),
+        ("no_such_role", lambda s: s.office.news(s.bob, of="role:nobody")),
     ],
     "follow": [
         ("bad_limit", lambda s: s.office.follow(s.bob, 0, limit=0, within=timedelta(0))),

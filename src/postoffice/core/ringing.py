@@ -1,6 +1,6 @@
 """When a window is rung for mail that waits: one ring at a time, again at growing distances, and then no more."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -32,6 +32,8 @@ class Letter(msgspec.Struct, frozen=True):
     priority: int
     notice: bool = False
     """Whether the office itself wrote it."""
+    role: str | None = None
+    """In which role's mailbox it waits, if not in the agent's own."""
 
     @property
     def rings(self) -> bool:
@@ -56,19 +58,24 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
     """Letters that a turn has been told of."""
     given_up: frozenset[str] = frozenset()
     """Letters rung for in vain, of which the sender knows."""
+    elsewhere: dict[str, str] = {}
+    """Letters of roles for which a window of another agent was rung last, and which window."""
     asked: bool = False
     """Somebody asked for a ring now, for whatever waits."""
 
-    def heed(self, waiting: Iterable[Letter]) -> "Ringing":
-        """Without what waits no more. If something rung for was taken, its ring is over."""
+    def heed(self, waiting: Iterable[Letter], known: Collection[str] | None = None) -> "Ringing":
+        """Without what waits no more. If something rung for was taken, its ring is over. `known`: what had been rung for when the look began."""
         ids = {letter.id for letter in waiting}
-        taken = self.rung.keys() - ids
+        if known is not None:
+            ids |= self.rung.keys() - set(known)
+        taken = [id for id, rung in self.rung.items() if id not in ids and rung.at == self.under_way]
         return msgspec.structs.replace(
             self,
             rung={id: rung for id, rung in self.rung.items() if id in ids},
             under_way=None if taken else self.under_way,
             told=self.told & ids,
             given_up=self.given_up & ids,
+            elsewhere={id: window for id, window in self.elsewhere.items() if id in ids},
             asked=self.asked and bool(ids),
         )
 
@@ -94,7 +101,26 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
         rung_now = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
         # One ring is heard for all that waits: what was rung for before is not rung for again right after it.
         others = {id: Rung(rung.times, now) for id, rung in self.rung.items()}
-        return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=self.told | rung_now.keys(), asked=False)
+        elsewhere = {id: window for id, window in self.elsewhere.items() if id not in rung_now}
+        told = self.told | rung_now.keys()
+        return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=told, elsewhere=elsewhere, asked=False)
+
+    def ring_elsewhere(self, ids: Iterable[str], window: str, now: float) -> "Ringing":
+        """Another agent's window is rung for these letters of a role; what else is known of this one stays."""
+        rung_now = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
+        elsewhere = self.elsewhere | dict.fromkeys(rung_now, window)
+        return msgspec.structs.replace(self, rung=self.rung | rung_now, told=self.told | rung_now.keys(), elsewhere=elsewhere)
+
+    def left_by(self, window: str) -> "Ringing":
+        """Another agent's window has ended: what it was rung for is as new, if it waits."""
+        return self.forget([id for id, rung in self.elsewhere.items() if rung == window])
+
+    def forget(self, ids: Iterable[str]) -> "Ringing":
+        """Nobody was rung for these after all."""
+        gone = set(ids)
+        rung = {id: rung for id, rung in self.rung.items() if id not in gone}
+        elsewhere = {id: window for id, window in self.elsewhere.items() if id not in gone}
+        return msgspec.structs.replace(self, rung=rung, told=self.told - gone, elsewhere=elsewhere)
 
     def unheard(self) -> "Ringing":
         """Whoever heard of it could not take it: all that waits is as new."""

@@ -21,6 +21,13 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     cursor: str | None = None
 
 
+class RoleMail(msgspec.Struct, frozen=True):
+    """What one agent of a role would be given of its mail now."""
+
+    role: str
+    messages: tuple[Message, ...]
+
+
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands with everyone it went to. A purged message has left only its id."""
 

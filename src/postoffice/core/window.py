@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from postoffice.core.errors import MailError
 from postoffice.core.names import check_free, folded, poses
@@ -118,6 +119,8 @@ class Renewed(msgspec.Struct, frozen=True, kw_only=True):
     ring: Ring
     state: WindowState
     waiting: int
+    roles: dict[str, int] | UnsetType = UNSET
+    """The roles that its agent is in, if any, and how much waits in each."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

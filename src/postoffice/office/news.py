@@ -16,6 +16,7 @@ from postoffice.office.checks import Checks
 from postoffice.office.identity import Again
 from postoffice.office.places import Places
 from postoffice.office.presences import Presences
+from postoffice.office.rota import Rota
 from postoffice.office.tallies import Tallies
 from postoffice.store.store import Store
 from postoffice.wake.protocol import EVERYBODY
@@ -49,6 +50,7 @@ class News:
         store: Store,
         checks: Checks,
         limits: Limits,
+        rota: Rota,
         bells: Bells,
         presences: Presences,
         places: Places,
@@ -58,6 +60,7 @@ class News:
         self._store = store
         self._checks = checks
         self._limits = limits
+        self._rota = rota
         self._bells = bells
         self._presences = presences
         self._places = places
@@ -65,28 +68,36 @@ class News:
         self._tick = tick
 
     async def news(
-        self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW, again: Again | None = None
+        self,
+        caller: Caller,
+        after: int = 0,
+        limit: int | None = None,
+        *,
+        of: str | None = None,
+        within: timedelta = _NOW,
+        again: Again | None = None,
     ) -> list[Event]:
-        """The agent's log after a number; waits for something to happen if nothing has. A number the log has not come to is refused."""
+        """The agent's log after a number, or a role's; waits for something to happen if nothing has. A number the log has not come to is refused."""
         patience = bounded("wait", within, _NOW, _NOW, self._limits.wait_most)
         if not patience:
-            return await self.follow(caller, after, limit, within=patience, again=again)
+            return await self.follow(caller, after, limit, of=of, within=patience, again=again)
         with self._places.taken(caller.name):
-            return await self.follow(caller, after, limit, within=patience, again=again)
+            return await self.follow(caller, after, limit, of=of, within=patience, again=again)
 
     async def follow(
-        self, caller: Caller, after: int, limit: int | None = None, *, within: timedelta, again: Again | None = None
+        self, caller: Caller, after: int, limit: int | None = None, *, of: str | None = None, within: timedelta, again: Again | None = None
     ) -> list[Event]:
         """The same for a socket that stays open: its door chooses how long it waits between two looks, and no caller does."""
         most = self._checks.page(limit)
         if not 0 <= after < _LAST_NUMBER:
             raise BadCursor(cursor=after)
         until = asyncio.get_running_loop().time() + within.total_seconds()
-        with self._bells.waiting(folded(caller.name), after) as bell:
+        name = caller.name if of is None else await self._rota.may_see(caller, of)
+        with self._bells.waiting(folded(name), after) as bell:
             while True:
                 bell.still()
-                events = await self._store.log.of(caller.name, after, most)
-                if not events and after and after > await self.latest(caller):
+                events = await self._store.log.of(name, after, most)
+                if not events and after and after > await self._latest(name):
                     raise BadCursor(cursor=after)  # at each look: a backup may take the log's place while somebody waits
                 left = until - asyncio.get_running_loop().time()
                 if events or left <= 0 or self._bells.closed:
@@ -97,6 +108,8 @@ class News:
                     return events
                 if again is not None:
                     await again()
+                if of is not None:
+                    await self._rota.may_see(caller, of)  # it may have left the role meanwhile
                 self._presences.touch(caller.name)
 
     async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
@@ -113,8 +126,11 @@ class News:
 
     async def latest(self, caller: Caller) -> int:
         """The number of the last thing that happened to the agent: news after it is new."""
-        looked = await self._store.mail.look([caller.name])
-        return looked.get(folded(caller.name), (0, 0))[1]
+        return await self._latest(caller.name)
+
+    async def _latest(self, name: str) -> int:
+        looked = await self._store.mail.look([name])
+        return looked.get(folded(name), (0, 0))[1]
 
     # As it happens
 

@@ -141,15 +141,16 @@ class PostOffice:
         self.go_on = questions.go_on
 
         # Reading
-        mailboxes = Mailboxes(store, checks, directory)
+        mailboxes = Mailboxes(store, checks, limits, directory, rota)
         self.waiting = mailboxes.waiting
+        self.waiting_in_roles = mailboxes.waiting_in_roles
         self.counts = mailboxes.counts
         self.lists = Lists(store, checks, limits)
         sessions = Sessions(store, checks, limits, directory, short_ids, persons, self.lists, rota)
         self.inbox = sessions.inbox
         self.history = sessions.history
         self.search = Search(store, checks).search
-        news = News(store, checks, limits, bells, presences, places, tallies, rules.tick)
+        news = News(store, checks, limits, rota, bells, presences, places, tallies, rules.tick)
         self.news = news.news
         self.follow = news.follow
         self.latest = news.latest
@@ -210,7 +211,7 @@ class PostOffice:
         self.connection = connections.connection
 
         # Where they are open: windows, and the page
-        windows = Windows(store, checks, presences, rules.auth)
+        windows = Windows(store, checks, presences, rota, rules.auth)
         self.windows = windows.windows
         self.open_window = windows.open_window
         self.renew_window = windows.renew_window

@@ -14,6 +14,7 @@ from postoffice.core.text import check_text
 from postoffice.core.window import TRIED_AT_ONCE, Ended, Opened, Opening, Renewed, Ring, Window, WindowState, name_of_folder, names_in_turn
 from postoffice.office.checks import Checks
 from postoffice.office.presences import Presences
+from postoffice.office.rota import Rota
 from postoffice.store.store import Store
 
 _MOST_IN_ONE_FOLDER = 16 * TRIED_AT_ONCE
@@ -31,10 +32,11 @@ class Renewal(msgspec.Struct, frozen=True, kw_only=True):
 class Windows:
     """On an open office these calls need no name: a bell speaks for many agents."""
 
-    def __init__(self, store: Store, checks: Checks, presences: Presences, auth: Auth) -> None:
+    def __init__(self, store: Store, checks: Checks, presences: Presences, rota: Rota, auth: Auth) -> None:
         self._store = store
         self._checks = checks
         self._presences = presences
+        self._rota = rota
         self._auth = auth
 
     async def open_window(self, caller: Caller | None, opening: Opening) -> Opened:
@@ -99,7 +101,20 @@ class Windows:
             elif not isinstance(outcome, MailError):
                 raise outcome
             answers.append(outcome)
-        return answers
+        return await self._with_roles(answers)
+
+    async def _with_roles(self, answers: list[Renewed | MailError]) -> list[Renewed | MailError]:
+        """Those whose agents are in roles hear how much waits there."""
+        await self._rota.look()
+        roles = {one.agent: names for one in answers if isinstance(one, Renewed) and (names := self._rota.of(one.agent))}
+        if not roles:
+            return answers
+        waiting = await self._store.mail.look({role for names in roles.values() for role in names})
+        told = {agent: {role: waiting.get(role, (0, 0))[0] for role in names} for agent, names in roles.items()}
+        return [
+            msgspec.structs.replace(one, roles=told[one.agent]) if isinstance(one, Renewed) and one.agent in told else one
+            for one in answers
+        ]
 
     async def renew_window(self, caller: Caller | None, renewal: Renewal) -> Renewed:
         """A window is still open."""
@@ -115,26 +130,29 @@ class Windows:
 
     async def rung(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
         """A window was rung for letters. Gives for how many that still wait."""
-        return await self._store.do(Rung(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+        return await self._store.do(Rung(id, await self._mailboxes(caller, id, messages), tuple(messages), caller))
 
     async def rung_in_vain(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
         """It was rung for often enough, and has not taken them. Gives how many senders are told of it, each once for a letter."""
-        return await self._store.do(RungInVain(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+        return await self._store.do(RungInVain(id, await self._mailboxes(caller, id, messages), tuple(messages), caller))
 
-    async def begin_turn(self, caller: Caller | None, id: str) -> Renewed:
-        """A turn has begun in a window."""
+    async def begin_turn(self, caller: Caller | None, id: str, messages: Sequence[str] = ()) -> Renewed:
+        """A turn has begun in a window. Of a role's letters it has to say which it was rung for, as others are rung for them too."""
         self._somebody(caller)
-        begun = await self._store.do(BeginTurn(id, caller))
+        mailboxes = await self._mailboxes(caller, id, messages) if messages else ()
+        begun = await self._store.do(BeginTurn(id, mailboxes, tuple(messages), caller))
         self._presences.touch(begun.agent)
         return begun
 
-    async def _agent_of_window(self, caller: Caller | None, id: str, messages: Sequence[str]) -> str:
+    async def _mailboxes(self, caller: Caller | None, id: str, messages: Sequence[str]) -> tuple[str, ...]:
+        """Where a window's letters may wait: with its agent, and in the roles that it is in."""
         self._checks.batch(messages)
         self._somebody(caller)
         window = await self._store.windows.named(id)
         if window is None:
             raise NoSuchWindow(id=id)
-        return window.agent
+        await self._rota.look()
+        return window.agent, *self._rota.of(window.agent)
 
     async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
         """Every window that is open, or those of one agent. The door leaves out what the caller may not see."""

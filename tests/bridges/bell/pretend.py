@@ -37,9 +37,9 @@ class Ground:
         kept = {name: value for name, value in environment().items() if not name.startswith(("XDG_", "CLAUDE"))}
         return kept | {"HOME": str(self.home), "POSTOFFICE_SERVER": self.server} | extra
 
-    def call(self, method: str, path: str, body: Any = None, agent: str = "bob") -> Any:
+    def call(self, method: str, path: str, body: Any = None, agent: str = "bob", also: dict[str, str] | None = None) -> Any:
         given = None if body is None else json.dumps(body).encode()
-        headers = {"X-Agent": agent, "Content-Type": "application/json"}
+        headers = {"X-Agent": agent, "Content-Type": "application/json"} | (also or {})
         request = urllib.request.Request(f"{self.server}{path}", given, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:

@@ -30,8 +30,8 @@ class _Office:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    async def waiting(self, _: str) -> list[Letter]:
-        return [Letter(id="m", priority=3)]
+    async def look(self, window: Window) -> None:
+        window.letters = [Letter(id="m", priority=3)]
 
     async def rung(self, _: Window, ids: Any) -> None:
         self.told += ids

@@ -23,9 +23,11 @@ from postoffice.core.window import WINDOWS, Renewed, WindowState
 class OfLetters(OfWindow):
     """What a window's machine says of some of the letters that wait for it."""
 
-    def __init__(self, id: str, agent: str, messages: tuple[str, ...], by: Caller | None) -> None:
+    def __init__(self, id: str, mailboxes: tuple[str, ...], messages: tuple[str, ...], by: Caller | None) -> None:
         super().__init__(id, by)
-        self.keys = [(message, folded(agent)) for message in dict.fromkeys(messages) if is_id(message)]
+        self.agent = folded(mailboxes[0]) if mailboxes else None
+        """Whose window it was a moment ago. The other mailboxes are roles that it is in."""
+        self.keys = [(message, folded(mailbox)) for message in dict.fromkeys(messages) if is_id(message) for mailbox in mailboxes]
 
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
@@ -34,9 +36,9 @@ class OfLetters(OfWindow):
 
     def waiting(self, desk: Desk) -> list[DeliveryRow]:
         """Of the letters those that still wait there; what was read meanwhile needs no ring."""
-        agent = self.find(desk).agent
-        named = [desk.mail[key] for key in self.keys if key in desk.mail and key[1] == agent]
-        return [row for row in named if row.state == State.PENDING]
+        if self.find(desk).agent != self.agent:
+            return []
+        return [row for key in self.keys if (row := desk.mail.get(key)) is not None and row.state == State.PENDING]
 
 
 class Rung(OfLetters, Act[int]):
@@ -98,7 +100,7 @@ class AskRing(Act[None]):
         desk.tell(box, Kind.RING, box.name, {"by": self.by})
 
 
-class BeginTurn(OfWindow, Act[Renewed]):
+class BeginTurn(OfLetters, Act[Renewed]):
     """A turn has begun in a window: it is busy, and whoever had it rung can be told so."""
 
     def run(self, desk: Desk) -> Renewed:
@@ -107,6 +109,11 @@ class BeginTurn(OfWindow, Act[Renewed]):
             row.state, row.state_at = str(WindowState.BUSY), desk.now
             desk.hints.add(WINDOWS)
         desk.write("begin_turn", (row.agent, desk.now), row.agent)
+        rings = [desk.rings[key] for key in self.keys if key in desk.rings] if row.agent == self.agent else []
+        for ring in rings:
+            if ring.mailbox != row.agent and ring.turn_at is None:
+                ring.turn_at = desk.now
+                _keep(desk, ring)
         return renewed(desk, row)
 
 

@@ -5,14 +5,13 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import msgspec
 
 from postoffice.bridges.bell import place, words
 from postoffice.bridges.bell.ends import Ends
-from postoffice.bridges.bell.news import listen
+from postoffice.bridges.bell.listeners import Listeners
 from postoffice.bridges.bell.office import Office, Offices
 from postoffice.bridges.bell.pane import Pane
 from postoffice.bridges.bell.ringer import Ringer
@@ -39,7 +38,7 @@ class Bell:
         self.ended = asyncio.Event()
         self._offices = Offices()
         self._ends = Ends(self._ended)
-        self._listeners: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._listeners = Listeners(self.windows, self._offices)
         self._ringers: dict[Window, asyncio.Task[None]] = {}
         self._jobs: set[asyncio.Task[None]] = set()
 
@@ -146,11 +145,10 @@ class Bell:
             return {"reserved_until": await self._offices.of(window).reserved_until(window, said["files"])}
         return {}
 
-    def stir(self, agent: str | None = None) -> None:
-        """Make windows look at their mail."""
+    def stir(self) -> None:
+        """Make all windows look at their mail."""
         for window in self.windows.values():
-            if agent is None or window.agent == agent:
-                window.stirred.set()
+            window.stirred.set()
 
     async def close(self, window: Window) -> None:
         """Close a window that has ended: its leases go back and its name becomes free."""
@@ -165,11 +163,14 @@ class Bell:
         if window.id is not None:
             with suppress(MailError):
                 await self._offices.of(window).close(window)
-        self._listen()
+        for one in self._fellows(window):
+            one.card.ringing = one.card.ringing.left_by(str(window.id))
+            one.stirred.set()
+        self._listeners.keep()
 
     async def leave(self) -> None:
         """End, and leave the windows to the next bell."""
-        tasks = [*self._ringers.values(), *self._listeners.values(), *self._jobs]
+        tasks = [*self._ringers.values(), *self._listeners.end(), *self._jobs]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -205,8 +206,7 @@ class Bell:
             await self.close(window)
 
     async def _look(self, window: Window) -> None:
-        window.letters = await self._offices.of(window).waiting(str(window.agent))
-        window.card.ringing = window.card.ringing.heed(window.letters)
+        await self._offices.of(window).look(window)
 
     async def _turn(self, window: Window) -> None:
         with suppress(MailError):
@@ -232,7 +232,7 @@ class Bell:
             ringer = Ringer(window, self._offices.of(window), self._fellows)
             self._ringers[window] = asyncio.create_task(ringer.attend())
         log.info("%s: a window of %s in %s, by %s", window.agent, window.card.client, window.card.folder, window.reach())
-        self._listen()
+        self._listeners.keep()
 
     async def _renew(self) -> None:
         by_office: dict[Office, list[Window]] = {}
@@ -263,36 +263,16 @@ class Bell:
                         window.card.agent = now["agent"]
                         await self._named(window)
                         window.stirred.set()
-                    window.count(now["waiting"])
-            self._listen()
+                    window.count(now["waiting"], now.get("roles", {}))
+            self._listeners.keep()
 
     def _fellows(self, window: Window) -> list[Window]:
-        """The other windows of the same mailbox."""
-        mine = (window.card.server, window.agent)
-        return [one for one in self.windows.values() if one is not window and (one.card.server, one.agent) == mine]
-
-    def _listen(self) -> None:
-        """Keep one listener for each name in use."""
-        wanted = {(one.card.server, one.agent): one for one in self.windows.values() if one.agent is not None and one.id is not None}
-        for key in self._listeners.keys() - wanted.keys():
-            self._listeners.pop(key).cancel()
-        for (server, agent), window in wanted.items():
-            if (server, str(agent)) not in self._listeners:
-                wire = self._offices.of(window).wire(str(agent))
-                heard, asked = partial(self.stir, agent), partial(self._ask, server, str(agent))
-                self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, heard, asked))
-
-    def _ask(self, server: str, agent: str) -> None:
-        """Somebody asked for a ring: one of the mailbox's windows is rung at once."""
-        for window in self.windows.values():
-            if (window.card.server, window.agent) == (server, agent):
-                window.card.ringing = window.card.ringing.ask()
+        """The other windows of the same mailbox, or of the same role."""
+        others = [one for one in self.windows.values() if one is not window and one.card.server == window.card.server]
+        return [one for one in others if one.agent == window.agent or one.roles & window.roles]
 
     def _wake_up(self) -> None:
         """Start over after the machine slept: connections broke meanwhile, and nothing reports that."""
         log.info("the machine was asleep; checking everything again")
-        for listener in self._listeners.values():
-            listener.cancel()
-        self._listeners.clear()
-        self._listen()
+        self._listeners.begin_anew()
         self.stir()

@@ -1,4 +1,4 @@
-"""News of one agent's mail: hints to look. After a gap they go on where they stopped."""
+"""News of one agent's mail, or a role's: hints to look. After a gap they go on where they stopped."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,17 +14,21 @@ _LOOK_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 
 
-async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None]) -> None:
-    """Call `heard` whenever something may have come, after `asked` if somebody asked for a ring. A gap may cost a needless call."""
+async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None], role: str | None = None) -> None:
+    """Call `heard` whenever something may have come, after `asked` if somebody asked for a ring. A gap may cost a needless call.
+
+    With a role it is that one's mail instead of the agent's own.
+    """
+    whose = {} if role is None else {"of": role}
     after: Any = None
     wait = _WAIT_SECONDS
     pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
     while True:
         try:
             if after is None:
-                after = (await wire.get("/mailbox"))["counted"]
+                after = (await wire.get("/mailbox", **whose))["counted"]
                 heard()
-            news = await wire.get("/events", after=after, wait=wait, limit=100)
+            news = await wire.get("/events", after=after, wait=wait, limit=100, **whose)
             after = news["cursor"]
             if any(one["type"] == Kind.RING for one in news["events"]):
                 asked()
@@ -40,5 +44,5 @@ async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None
         except (MailError, LookupError, TypeError):
             await asyncio.sleep(await anext(pausing))
             with suppress(MailError, LookupError, TypeError):
-                await wire.get("/mailbox")
+                await wire.get("/mailbox", **whose)
                 heard()  # the office is back

@@ -9,7 +9,6 @@ from postoffice.client import credentials, starter
 from postoffice.client.path import part
 from postoffice.client.process import machine
 from postoffice.client.wire import Wire
-from postoffice.core.ringing import Letter
 
 _LETTERS_READ = 100
 
@@ -58,18 +57,24 @@ class Office:
         await self._plain.post(f"/windows/{part(str(window.id))}/rung", {"messages": list(ids)})
 
     async def turn(self, window: Window) -> None:
-        """Report that a turn has begun in the window."""
-        await self._plain.post(f"/windows/{part(str(window.id))}/turn", {})
+        """Report that a turn has begun in the window, and for which letters of roles it was rung."""
+        ids, window.rung_for = window.rung_for, set()
+        await self._plain.post(f"/windows/{part(str(window.id))}/turn", {"messages": list(ids)} if ids else {})
 
     async def untaken(self, window: Window, ids: Iterable[str]) -> None:
         """Report that the window was rung for these in vain."""
         await self._plain.post(f"/windows/{part(str(window.id))}/untaken", {"messages": list(ids)})
 
-    async def waiting(self, agent: str) -> list[Letter]:
-        """What the agent could take now. Paused mail is not in it, as nobody is rung for that."""
-        wire = self.wire(agent)
-        page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_LETTERS_READ), wire.get("/mailbox"))
-        return [] if box.get("paused") else letters_of(page["messages"])
+    async def look(self, window: Window) -> None:
+        """Have the window know what its agent could take now, also of its roles' mail. Nobody is rung for paused mail, so that is not in it."""
+        wire, known = self.wire(str(window.agent)), window.card.ringing.rung.keys()
+        page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_LETTERS_READ, roles=True), wire.get("/mailbox"))
+        letters = {letter.id: letter for letter in letters_of(page["messages"])}
+        for role in page.get("roles", ()):
+            letters = {letter.id: letter for letter in letters_of(role["messages"], role["role"])} | letters
+        window.roles = frozenset(role["role"] for role in page.get("roles", ()))
+        window.letters = [] if box.get("paused") else list(letters.values())
+        window.card.ringing = window.card.ringing.heed(window.letters, known)
 
     async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:
         """How long others have reserved any of these files; None if nobody has."""

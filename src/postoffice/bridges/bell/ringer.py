@@ -77,7 +77,7 @@ class Ringer:
             await self._urge()
             return _LONGEST_SECONDS
         fellows = self._fellows(window)
-        if (pause := self._busy_for(fellows)) is not None:
+        if (pause := self._busy_for(due, fellows)) is not None:
             return pause
         await self._ring(due, fellows)
         return self._pause(time.monotonic())
@@ -89,7 +89,7 @@ class Ringer:
             self._window.told(urgent)
             place.keep(self._window.card)
 
-    def _busy_for(self, fellows: Sequence[Window]) -> float | None:
+    def _busy_for(self, due: Sequence[str], fellows: Sequence[Window]) -> float | None:
         """How long to wait before the next look at a window that cannot be rung now."""
         window = self._window
         if not window.ways():
@@ -99,23 +99,34 @@ class Ringer:
         if window.at_work():
             self._found_at_work = True
             return _LONGEST_SECONDS
-        rested_longer = any(one.is_free() and one.quiet_since < window.quiet_since for one in fellows)
-        return _LOOK_SECONDS if rested_longer else None  # another window is rung for that mail
+        rested_longer = [one for one in fellows if one.quiet_since < window.quiet_since]
+        left_to_others = all(any(self._rings(one, id) for one in rested_longer) for id in due)
+        return _LOOK_SECONDS if left_to_others else None  # another window is rung for that mail
+
+    def _rings(self, fellow: Window, id: str) -> bool:
+        """Whether a window that has rested longer is rung for a letter. One of another agent must be about to be, as it may not be given it."""
+        return fellow.is_free() if fellow.agent == self._window.agent else fellow.is_due(id)
 
     def _pause(self, now: float) -> float:
+        if not self._window.letters and self._window.may_get_more():
+            return _LONGEST_SECONDS
         if not self._window.letters:
             return _NOTHING_SECONDS * random.uniform(0.7, 1.3)  # noqa: S311 - spreading out, not hiding
         at = self._window.card.ringing.next_at(self._window.letters)
         return _LONGEST_SECONDS if at is None else min(max(at - now, _LOOK_SECONDS), _LONGEST_SECONDS)
 
     async def _ring(self, due: tuple[str, ...], fellows: Sequence[Window]) -> None:
-        """Try one way after another until a turn begins. Other windows of the mailbox are not rung for the same mail."""
+        """Try one way after another until a turn begins. Other windows of the mailbox, or of a role, are not rung for the same mail."""
         window = self._window
-        before = [(one, one.card.ringing) for one in (window, *fellows)]
+        colleagues = self._colleagues(due, fellows)
+        for one, ids in colleagues:
+            self._keep(one.card.ringing.ring_elsewhere(ids, str(window.id), time.monotonic()), one)
+        before = [(one, one.card.ringing) for one in (window, *fellows) if one.agent == window.agent]
         for one, ringing in before:
             rung = ringing.ring(due, time.monotonic())
             self._keep(rung if one is window else rung.begun(), one)
         written = False
+        window.rung_for |= {letter.id for letter in window.letters if letter.role is not None and letter.id in due}
         ways = window.ways()
         for way in ways:
             window.rings += 1
@@ -133,8 +144,22 @@ class Ringer:
         # If a way accepted the ring but no turn began, the next ring comes at its own time. If none accepted it, the next way that opens is used.
         for one, ringing in before:
             self._keep(one.card.ringing.begun() if written else ringing, one)
-            if one is not window and not written:
-                one.stirred.set()
+        if not written:
+            window.rung_for.difference_update(due)
+            self._leave_to(fellows, due)
+
+    def _colleagues(self, due: tuple[str, ...], fellows: Sequence[Window]) -> list[tuple[Window, list[str]]]:
+        """Windows of other agents, and for which of these letters of their roles they might be rung too."""
+        letters = [letter for letter in self._window.letters if letter.role is not None and letter.id in due]
+        others = [one for one in fellows if one.agent != self._window.agent]
+        return [(one, [letter.id for letter in letters if letter.role in one.roles]) for one in others]
+
+    def _leave_to(self, fellows: Sequence[Window], due: tuple[str, ...]) -> None:
+        """Nothing could ring this window: another may be rung."""
+        for one in fellows:
+            if one.agent != self._window.agent:
+                self._keep(one.card.ringing.forget(due), one)
+            one.stirred.set()
 
     async def _begun(self, seconds: float) -> bool:
         """Wait for a turn to begin; False if none does in time."""
@@ -157,8 +182,10 @@ class Ringer:
 
     async def _heed(self) -> None:
         window = self._window
-        window.letters = await self._office.waiting(str(window.agent))
-        self._keep(window.card.ringing.heed(window.letters))
+        before = window.card.ringing
+        await self._office.look(window)
+        if window.card.ringing != before:
+            place.keep(window.card)
 
     def _keep(self, ringing: object, window: Window | None = None) -> None:
         window = window or self._window

@@ -43,7 +43,12 @@ class Window:
         self.stirred = asyncio.Event()
         self.rings = 0
         self.was: str | None = None
+        self.roles: frozenset[str] = frozenset()
+        """The roles that its agent is in."""
+        self.rung_for: set[str] = set()
+        """Letters of roles that it was rung for since its last turn."""
         self._waiting = 0
+        self._waiting_in_roles: dict[str, int] = {}
         self._shown_in_tmux = False
         self._failed: dict[str, float] = {}
         self._sign = self._known_since = time.monotonic()
@@ -167,11 +172,21 @@ class Window:
         """Whether an earlier ring still waits in the client's queue."""
         return self.card.client == CODEX and codex.still_queued(self.card)
 
-    def count(self, waiting: int) -> None:
+    def count(self, waiting: int, in_roles: dict[str, int]) -> None:
         """How much mail waits, as the office says with each renewal. No event tells of a letter that comes back, or is due by now."""
-        if waiting != self._waiting:
-            self._waiting = waiting
+        self.roles = frozenset(in_roles)
+        if (waiting, in_roles) != (self._waiting, self._waiting_in_roles):
+            self._waiting, self._waiting_in_roles = waiting, in_roles
             self.stirred.set()
+
+    def may_get_more(self) -> bool:
+        """Whether mail waits in its agent's roles, which may become its own to take without any news: its taker went, or has its hands free."""
+        return any(self._waiting_in_roles.values())
+
+    def is_due(self, id: str) -> bool:
+        """Whether this window would be rung for a letter now."""
+        ready = self.is_free() and not self.left_alone and not self.awaits_tools()
+        return ready and id in self.card.ringing.due(self.letters, time.monotonic())
 
     def told(self, letters: Iterable[Letter]) -> None:
         """Note that a turn was told of these."""
@@ -205,13 +220,14 @@ class Window:
         return ways
 
 
-def letters_of(raw: Iterable[dict[str, object]]) -> list[Letter]:
+def letters_of(raw: Iterable[dict[str, object]], role: str | None = None) -> list[Letter]:
     """The waiting letters in an answer of the office."""
     return [
         Letter(
             id=str(one.get("message_id") or one["id"]),
             priority=msgspec.convert(one.get("priority", 3), int),
             notice=one["from"] == "system",
+            role=role,
         )
         for one in raw
     ]

@@ -77,11 +77,12 @@ async def events(
     call: Identified,
     after: Annotated[int, Query(ge=0, lt=2**62, description="The last cursor seen.")] = 0,
     limit: Limit = None,
+    of: Annotated[str | None, Query(description="A role, whose log is read instead by who is in it, its maker and the owner.")] = None,
     wait: Annotated[float, Query(ge=0, le=MOST_SECONDS, description=f"Seconds to wait for something to happen; {AT_MOST_A_WAIT}.")] = 0,
 ) -> Response:
-    """The caller's log after a cursor."""
+    """The caller's log after a cursor, or that of a role."""
     office, me = call
-    news = office.news(me, after, limit, within=timedelta(seconds=wait), again=partial(identified, request))
+    news = office.news(me, after, limit, of=of, within=timedelta(seconds=wait), again=partial(identified, request))
     news_since = await unless_hung_up(request, news)
     frames = [frame for event in news_since if (frame := await frame_of(office, me, event)) is not None]
     return answer(Events(tuple(frames), news_since[-1].cursor if news_since else str(after)))

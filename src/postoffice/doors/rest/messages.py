@@ -65,11 +65,20 @@ class SentMany(msgspec.Struct, frozen=True):
     results: tuple[SendResult, ...]
 
 
+class WaitingInRole(msgspec.Struct, frozen=True):
+    """What the caller would be given now of one role's mail."""
+
+    role: str
+    messages: tuple[Letter, ...]
+
+
 class Waiting(msgspec.Struct, frozen=True):
     """What waits, in the order it would be given out."""
 
     messages: tuple[Letter, ...]
     cursor: str | None
+    roles: tuple[WaitingInRole, ...] | UnsetType = UNSET
+    """Where they are asked for: what waits in each of the caller's roles."""
 
 
 class Whereabouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,10 +149,13 @@ async def waiting(
     limit: Limit = None,
     of: Of = None,
     outside: Annotated[bool, Query(description="Only what belongs to no session: notes, and mail to oneself.")] = False,
+    roles: Annotated[bool, Query(description="Also what the caller would be given of the mail of its roles, in `roles`.")] = False,
 ) -> Response:
     """What waits, in the order it would be given out. Takes nothing."""
     page = await call.office.waiting(call.caller, cursor, limit, of=of, outside=outside)
-    return answer(Waiting(tuple(map(letter, page.items)), page.cursor))
+    found = await call.office.waiting_in_roles(call.caller, limit) if roles else ()
+    of_roles = tuple(WaitingInRole(one.role, tuple(map(letter, one.messages))) for one in found) or UNSET
+    return answer(Waiting(tuple(map(letter, page.items)), page.cursor, of_roles))
 
 
 @routes.get(

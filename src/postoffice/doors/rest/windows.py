@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 from fastapi import Path, Query, Response
+from msgspec import UNSET, UnsetType
 from pydantic import Field
 
 from postoffice.core.agent import Caller
@@ -106,6 +107,8 @@ class RenewedView(msgspec.Struct, frozen=True, kw_only=True):
     state: WindowState
     waiting: int
     lease_seconds: int
+    roles: dict[str, int] | UnsetType = UNSET
+    """The roles that its agent is in, if any, and how much waits in each."""
 
 
 class RenewedMany(msgspec.Struct, frozen=True):
@@ -185,10 +188,10 @@ async def rung(id: WindowId, body: LettersBody, call: Bell) -> Response:
 
 
 @routes.post("/windows/{id}/turn", **gives(RenewedView, _RENEWED | {"state": "busy"}))
-async def turn(id: WindowId, call: Bell) -> Response:
-    """Say that a turn has begun in a window."""
+async def turn(id: WindowId, call: Bell, body: LettersBody | None = None) -> Response:
+    """Say that a turn has begun in a window, and which letters of its agent's roles it was rung for, if any."""
     office, caller = call
-    return answer(_renewed(await office.begin_turn(caller, id)))
+    return answer(_renewed(await office.begin_turn(caller, id, () if body is None else body.messages)))
 
 
 @routes.post("/windows/{id}/untaken", **gives(ToldView, {"told": 1}))

@@ -1,13 +1,15 @@
 """What a store can be asked about roles."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 import msgspec
 
 from postoffice.acts.mail.reach_signs import known_of_box
-from postoffice.acts.rows import Box, Row
+from postoffice.acts.rows import Box, DeliveryRow, Row
 from postoffice.core.agent import Card
-from postoffice.core.clock import moment
+from postoffice.core.clock import micros, moment
+from postoffice.core.message import Message
 from postoffice.core.names import folded
 from postoffice.core.reach import Known
 from postoffice.core.role import Role, RoleHand, has_capability
@@ -42,6 +44,22 @@ class RoleReads:
         """What is in hand of a role, and whose hand it is."""
         rows = await self._engine.fetch("role_hands", role=folded(name), limit=_HANDS_SHOWN)
         return tuple(RoleHand(agent=agent, message_id=id) for id, agent in rows)
+
+    async def waiting(self, role: str, taker: str, silence: timedelta, stay: timedelta, limit: int) -> tuple[Message, ...]:
+        """What one agent of a role would be given of its mail now, in this order."""
+        given = {"role": folded(role), "taker": folded(taker), "silence": micros(silence), "stay": micros(stay), "limit": limit}
+        found: list[Message] = []
+        sessions: set[str] = set()
+        for *raw, session_busy, leased, text in await self._engine.fetch("waiting_for_staff", **given):
+            row, card = DeliveryRow(*raw), _card(text)
+            if card.max_in_hand is not None and leased + len(found) >= card.max_in_hand:
+                break
+            if card.in_order and row.session_id is not None:
+                if session_busy or row.session_id in sessions:
+                    continue
+                sessions.add(row.session_id)
+            found.append(row.read())
+        return tuple(found)
 
     async def signs(self, names: Iterable[str]) -> dict[str, Known]:
         """What is known of these agents, by their names."""

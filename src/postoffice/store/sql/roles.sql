@@ -26,6 +26,17 @@ SELECT s.role, a.name FROM role_staff s JOIN agents a ON a.agent = s.agent WHERE
 SELECT CAST(d.message_id AS text), a.name FROM deliveries d JOIN role_takes t ON t.message_id = d.message_id AND t.mailbox = d.mailbox
 JOIN agents a ON a.agent = t.agent WHERE d.mailbox = :role AND d.state = 'leased' ORDER BY d.number LIMIT :limit;
 
+-- name: waiting_for_staff
+-- What one agent of a role may take of its mail, in its order: no session of another who is there. And what its card and its hands have to say to that.
+SELECT {delivery}, EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased'), b.leased, a.card
+FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN mailboxes b ON b.agent = d.mailbox JOIN agents a ON a.agent = d.mailbox
+WHERE d.mailbox = :role AND d.state = 'pending' AND {unexpired}
+  AND NOT EXISTS (SELECT 1 FROM role_sessions t WHERE t.session_id = d.session_id AND t.agent <> :taker AND t.at > (SELECT office_now()) - :stay
+    AND (EXISTS (SELECT 1 FROM agents p WHERE p.agent = t.agent AND NOT p.forgotten AND p.last_seen IS NOT NULL
+                 AND (p.last_seen > (SELECT office_now()) - :silence OR t.at > (SELECT office_now()) - :silence))
+         OR EXISTS (SELECT 1 FROM windows o WHERE o.agent = t.agent AND o.until > (SELECT office_now()))))
+ORDER BY d.priority, d.number LIMIT :limit;
+
 -- name: role_mailboxes
 -- In which roles' mailboxes a message is, by either of its ids.
 SELECT DISTINCT d.mailbox FROM mail_roles r JOIN deliveries d ON d.mailbox = r.agent JOIN messages m ON m.id = d.message_id

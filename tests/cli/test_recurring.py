@@ -14,7 +14,7 @@ def test_one_is_begun_listed_and_stopped(home: Home) -> None:
     assert "0 9 * * 1-5" in listed
     assert bob in listed
     home.ask("recurring", "stop", one["id"][-8:], "--as", alice)
-    assert "Nothing recurs" in plain(seen(home, "recurring", "--as", alice))
+    assert "There are no recurring letters" in plain(seen(home, "recurring", "--as", alice))
 
 
 def test_what_is_missing_is_said(home: Home) -> None:

@@ -46,7 +46,7 @@ def test_work_that_belongs_to_other_work_is_shown_as_a_tree(home: Home) -> None:
     assert f"{coder} ({code[-6:]})" in lines[3]
     (tree,) = home.ask("tasks", "--tree", "--as", boss)["tree"]
     assert [part["task"]["subject"] for part in tree["parts"]] == ["Code", "Guide"]
-    assert "2 are not over" in plain(seen(home, "task", "complete", whole, "done", "--as", coder))
+    assert "2 of its parts are not finished" in plain(seen(home, "task", "complete", whole, "done", "--as", coder))
     assert "--parent" in home.refused(65, "send", "--to", docs, "no task", "--parent", whole, "--as", boss)
 
 

@@ -66,7 +66,7 @@ class Pool:
             if "lease_seconds" in answer:
                 self._keep("window_id", answer["id"])
             for name, value in answer.items():
-                if name in HARVESTED and isinstance(value, str):
+                if name in HARVESTED and isinstance(value, str) and value:  # an upload may have an empty name
                     self._keep(name, value)
                 else:
                     self.harvest(value)

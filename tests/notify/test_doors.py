@@ -136,7 +136,7 @@ def test_without_a_public_address_it_says_so(tmp_path: Path) -> None:
     with home_opened(tmp_path / "data", extra={"POSTOFFICE_WEBHOOK_NETWORKS": "127.0.0.1"}) as office:
         home = Home(tmp_path / "home", office)
         home.ask("notify", "add", "phone", "json://127.0.0.1:1/")
-        assert "no links: the setting public_url" in plain(seen(home, "notify"))
+        assert "no links until the setting public_url" in plain(seen(home, "notify"))
 
 
 @pytest.mark.parametrize("server", ["ours", "uvicorn"])

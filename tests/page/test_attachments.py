@@ -76,7 +76,7 @@ async def test_only_the_page_itself_brings_files(tmp_path: Path) -> None:
 def test_a_person_attaches_a_picture_and_sees_it(lookout: Lookout, tmp_path: Path) -> None:
     (tmp_path / "dot.png").write_bytes(picture())
     page = lookout.go("/page/compose")
-    page.get_by_label("To", exact=True).fill("quinn")
+    page.get_by_label("To", exact=True).fill("owner")
     page.get_by_label("Message").fill("see this")
     page.get_by_label("Files").set_input_files(tmp_path / "dot.png")
     expect(page.locator("[data-brought] li")).to_have_text("dot.png")

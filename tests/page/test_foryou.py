@@ -156,7 +156,7 @@ def test_several_rows_at_once(out: Lookout, quiet: House) -> None:
     page.keyboard.press("k")
     page.keyboard.press("s")
     page.locator("#many").get_by_role("button", name="Requeue").click()
-    expect(page.get_by_role("alert")).to_contain_text("none of the rows")
+    expect(page.get_by_role("alert")).to_contain_text("none of the picked rows")
 
 
 def test_tomorrow_is_the_readers_next_morning() -> None:

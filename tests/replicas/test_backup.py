@@ -31,7 +31,7 @@ async def test_mail_keys_and_consent_are_there_and_go_on(database: str, postgres
             assert stat.S_IMODE((tmp_path / "mail.backup").stat().st_mode) == 0o600
             await send(alice, "bob", "too late for the backup")
     beside = run("restore", "mail.backup", "--replace", "--database", elsewhere, here=tmp_path, extra=TOOLS | {"POSTOFFICE_SCHEMA": "team"})
-    assert (beside.returncode, "no backup of an office in the schema team" in beside.stderr) == (69, True)
+    assert (beside.returncode, "is not a backup of an office in the schema team" in beside.stderr) == (69, True)
     back = run("restore", "mail.backup", "--database", elsewhere, here=tmp_path, extra=TOOLS)
     assert back.returncode == 0, back.stderr
     again = run("restore", "mail.backup", "--database", elsewhere, here=tmp_path, extra=TOOLS)

@@ -149,7 +149,7 @@ def test_other_variables_of_ours_pass_by(tmp_path: Path) -> None:
         ("POSTOFFICE_DATBASE", "did you mean POSTOFFICE_DATABASE?"),
         ("POSTOFFICE_SEVER", "did you mean POSTOFFICE_SERVER?"),
         ("POSTOFFICE_max_atempts", "did you mean POSTOFFICE_MAX_ATTEMPTS?"),
-        ("POSTOFFICE_LIMITS", "docs/settings.md has them all"),
+        ("POSTOFFICE_WEATHER", "docs/settings.md has them all"),
         ("POSTOFFICE_XYZZY", "docs/settings.md has them all"),
     ],
 )

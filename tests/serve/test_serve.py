@@ -142,7 +142,7 @@ def test_the_owners_key_is_the_owners_alone_and_made_once(tmp_path: Path) -> Non
 def test_data_lives_in_the_platforms_user_data_directory(tmp_path: Path) -> None:
     port = free_port()
     extra = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "share")}
-    with serving(*serve(port), port=port, here=tmp_path, extra=extra):
+    with serving(*serve(port, command=ANEW), port=port, here=tmp_path, extra=extra):
         pass
     assert [path.parent.name for path in tmp_path.rglob("mailbox.db")] == ["postoffice"]
 

@@ -81,7 +81,7 @@ def test_a_skill_of_somebody_else_s(person: Person) -> None:
     skill = person.home / ".claude" / "skills" / "mailbox" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("mine")
-    assert "somebody else" in refused(person, "claude", "--skill")
+    assert "we did not write" in refused(person, "claude", "--skill")
     person.setup("claude", "--yes")
     person.setup("claude", "--undo", "--yes")
     assert skill.read_text() == "mine"

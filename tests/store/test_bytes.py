@@ -113,7 +113,7 @@ async def test_all_mail_takes_no_more_than_it_may_and_what_is_there_is_taken(eng
         await office.nack(bob, leased.message.id, leased.token)
         leased = await take(office, bob)
         await office.ack(bob, leased.message.id, leased.token)
-    async with office_with(engine, total_bytes=100_000_000) as office:
+    async with office_with(engine, total_bytes=100_000_000_000) as office:
         (alice,) = await people(office, "alice")
         await write(office, alice, "bob", "there is room")
 

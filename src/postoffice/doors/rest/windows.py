@@ -69,6 +69,12 @@ class LettersBody(Body):
     messages: list[Annotated[str, Field(max_length=64)]] = Field(max_length=MOST_ITEMS, examples=[[MESSAGE_ID]])
 
 
+class TurnBody(Body):
+    """A turn in a window."""
+
+    messages: list[Annotated[str, Field(max_length=64)]] = Field([], max_length=MOST_ITEMS, examples=[[MESSAGE_ID]])
+
+
 class RungView(msgspec.Struct, frozen=True):
     """For how many letters, of those that still wait."""
 
@@ -188,7 +194,7 @@ async def rung(id: WindowId, body: LettersBody, call: Bell) -> Response:
 
 
 @routes.post("/windows/{id}/turn", **gives(RenewedView, _RENEWED | {"state": "busy"}))
-async def turn(id: WindowId, call: Bell, body: LettersBody | None = None) -> Response:
+async def turn(id: WindowId, call: Bell, body: TurnBody | None = None) -> Response:
     """Say that a turn has begun in a window, and which letters of its agent's roles it was rung for, if any."""
     office, caller = call
     return answer(_renewed(await office.begin_turn(caller, id, () if body is None else body.messages)))
